@@ -555,8 +555,8 @@ fn list_servers() -> Finding {
 
 fn apply_remedy(remedy: Remedy, settings: &Settings) {
     match remedy {
-        Remedy::UpdateIndex => drop(index::build(settings, false)),
-        Remedy::RebuildIndex => drop(index::build(settings, true)),
+        Remedy::UpdateIndex => drop(index::bring_up_to_date(&open_index(settings).0, settings)),
+        Remedy::RebuildIndex => drop(index::rebuild(&open_index(settings).0, settings)),
         Remedy::Connect(file, entry) => {
             let written = file
                 .plan_put(&entry)

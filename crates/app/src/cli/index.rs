@@ -3,11 +3,11 @@
 //! Searches keep the index up to date by themselves; nobody has to run these.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use clap::Command;
+use clap::{Arg, ArgMatches, Command, value_parser};
 use docent_engine::deadline::Deadline;
 use docent_engine::embed::{EmbeddingError, Remote};
 use docent_engine::index::{Corpus, Filled, Index, IndexStatus, Patience, Progress};
@@ -24,7 +24,30 @@ pub(super) fn commands() -> Vec<Command> {
     vec![
         Command::new("index")
             .about("Bring the index up to date; searches do so by themselves")
-            .arg(flag("force", "Rebuild it from scratch")),
+            .arg(flag("force", "Rebuild it from scratch"))
+            .arg(
+                Arg::new("export")
+                    .long("export")
+                    .value_name("FILE")
+                    .value_parser(value_parser!(PathBuf))
+                    .conflicts_with("import")
+                    .help("Then append it to FILE, for `--import` on another machine"),
+            )
+            .arg(
+                Arg::new("import")
+                    .long("import")
+                    .value_name("FILE")
+                    .value_parser(value_parser!(PathBuf))
+                    .conflicts_with("force")
+                    .help("Begin with the index in FILE: only files that differ are read"),
+            )
+            .arg(
+                Arg::new("digest")
+                    .long("digest")
+                    .value_name("SHA256")
+                    .requires("import")
+                    .help("Import only the export with this digest, as `--export` has printed it"),
+            ),
         Command::new("status")
             .about("Show what is indexed, what is left out and why, and how fresh it is")
             .arg(flag("json", "Print it as JSON")),
@@ -38,11 +61,59 @@ pub(super) fn commands() -> Vec<Command> {
 }
 
 /// `docent index`.
-pub(super) fn build(settings: &Settings, force: bool) -> ExitCode {
+pub(super) fn build(settings: &Settings, given: &ArgMatches) -> ExitCode {
     let (index, _) = open_index(settings);
-    if force {
-        index.rebuild();
+    let file = |name: &str| given.get_one::<PathBuf>(name);
+    if let Some(file) = file("import") {
+        let digest = given.get_one::<String>("digest").map(String::as_str);
+        match index.import(file, digest) {
+            Ok(imported) => terminal::announce(&format!(
+                "{} files are as in {}. Its digest: {}",
+                count(imported.files as u64),
+                file.display(),
+                imported.digest
+            )),
+            Err(error) => return fail(&format!("{} cannot be imported: {error}", file.display())),
+        }
     }
+    let outcome = if given.get_flag("force") {
+        rebuild(&index, settings)
+    } else {
+        bring_up_to_date(&index, settings)
+    };
+    let Some(file) = file("export").filter(|_| outcome == ExitCode::SUCCESS) else {
+        return outcome;
+    };
+    match index.export(file) {
+        Ok(exported) => terminal::announce(&format!(
+            "{} has the index, {}. Its digest: {}",
+            file.display(),
+            format_size(exported.bytes),
+            exported.digest
+        )),
+        Err(error) => {
+            return fail(&format!(
+                "The index cannot be exported to {}: {error}",
+                file.display()
+            ));
+        }
+    }
+    outcome
+}
+
+fn fail(trouble: &str) -> ExitCode {
+    terminal::complain(trouble);
+    ExitCode::FAILURE
+}
+
+/// Builds the index from the files.
+pub(super) fn rebuild(index: &Index, settings: &Settings) -> ExitCode {
+    index.rebuild();
+    bring_up_to_date(index, settings)
+}
+
+/// Builds or updates the index, and says what was done.
+pub(super) fn bring_up_to_date(index: &Index, settings: &Settings) -> ExitCode {
     let started = Instant::now();
     let bar = IndexProgress::default();
     let report = |progress| bar.show(progress);
@@ -77,6 +148,12 @@ pub(super) fn build(settings: &Settings, force: bool) -> ExitCode {
             format_rate(bytes, seconds)
         )
     });
+    if let adopted @ 1.. = index.adopted_files() {
+        terminal::announce(&format!(
+            "{} files were as in another working tree of this repository, and taken over from its index",
+            count(adopted)
+        ));
+    }
     if history.files > 0 {
         terminal::announce(&format!(
             "{} commits are searched for fixes and decisions",
@@ -86,7 +163,7 @@ pub(super) fn build(settings: &Settings, force: bool) -> ExitCode {
     for trouble in &freshness.troubles {
         terminal::complain(trouble);
     }
-    if let Err(trouble) = fill_vectors(&index, settings) {
+    if let Err(trouble) = fill_vectors(index, settings) {
         terminal::complain(&trouble);
         return ExitCode::FAILURE;
     }

@@ -88,7 +88,7 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
             make_call(&flags, tools, planned)
         }
         ("lsp", _) => Ok(lsp::run(&flags)),
-        ("index", given) => Ok(index::build(&settings()?, given.get_flag("force"))),
+        ("index", given) => Ok(index::build(&settings()?, given)),
         ("status", given) => index::show_status(&settings()?, given.get_flag("json"), page()),
         ("clear", given) => index::clear(&settings()?, given.get_flag("older")),
         ("link", given) => links::link(&settings()?, given),

@@ -93,6 +93,8 @@ pub(super) struct ProgressCounter {
     changed: AtomicU64,
     chunks: AtomicU64,
     bytes: AtomicU64,
+    /// Files that were taken over from another index.
+    adopted: AtomicU64,
 }
 
 impl ProgressCounter {
@@ -130,6 +132,14 @@ impl ProgressCounter {
     pub(super) fn add_chunks(&self, chunks: usize, bytes: u64) {
         self.chunks.fetch_add(chunks as u64, Ordering::Relaxed);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub(super) fn set_adopted(&self, files: usize) {
+        self.adopted.store(files as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn adopted(&self) -> u64 {
+        self.adopted.load(Ordering::Relaxed)
     }
 }
 

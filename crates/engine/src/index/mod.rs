@@ -20,16 +20,18 @@ mod scan;
 mod shared;
 mod state;
 mod status;
+mod transfer;
 mod view;
 mod worker;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 pub(crate) use content_hash::hash;
 use disk::{CacheDir, CommitMark, FileTable, NotedFile, OpenIndex, table_error};
+pub use disk::{ExportFileError, TransferError};
 use docent_core::chunk::{Unparsed, has_grammar};
 use docent_core::docs::manifest::PageRules;
 use docent_core::language::Language;
@@ -44,6 +46,7 @@ pub(crate) use scan::{MAX_MANIFEST_BYTES, Manifests};
 use shared::{Shared, VisibleIndex};
 use state::{SyncState, WorkerStatus};
 pub use status::IndexStatus;
+pub use transfer::{Exported, Imported};
 pub use view::View;
 use worker::VectorFiller;
 
@@ -467,9 +470,25 @@ impl Index {
         self.shared.progress.read()
     }
 
+    /// Files that this process took over from the index of another working tree.
+    pub fn adopted_files(&self) -> u64 {
+        self.shared.progress.adopted()
+    }
+
     /// Has the index rebuilt from the files with the next sync.
     pub fn rebuild(&self) {
         self.shared.lock().rebuild = true;
+    }
+
+    /// Appends the stored index to a file, for another machine.
+    pub fn export(&self, file: &Path) -> Result<Exported, TransferError> {
+        transfer::export(&self.shared, file)
+    }
+
+    /// Replaces the stored index by one that was exported, as far as it fits the files of this project. With
+    /// a digest, only the export with this digest is taken.
+    pub fn import(&self, file: &Path, digest: Option<&str>) -> Result<Imported, TransferError> {
+        transfer::import(&self.shared, file, digest)
     }
 
     /// Removes the stored index. True if there was one.

@@ -73,16 +73,52 @@ impl CacheDir {
 
     /// Creates an empty generation, makes it the one in use and removes all others.
     pub(in crate::index) fn rebuild(&self, lock: &WriterLock) -> Result<OpenIndex, StoreError> {
-        let Some(folder) = self.folder() else {
+        let Some((directory, generation)) = self.new_generation()? else {
             return OpenIndex::in_memory();
+        };
+        let opened = OpenIndex::create(&directory, &generation)?;
+        self.publish(&opened, lock)?;
+        Ok(opened)
+    }
+
+    /// Makes a generation that was filled beside the one in use the one in use, and removes all others.
+    pub(in crate::index) fn publish(&self, opened: &OpenIndex, lock: &WriterLock) -> Result<(), StoreError> {
+        if let Some((folder, generation)) = self.folder().zip(opened.generation.as_ref()) {
+            replace(&folder.join("current"), generation.as_bytes()).map_err(StoreError::Io)?;
+            opened.remove_leftovers(lock);
+        }
+        Ok(())
+    }
+
+    /// A new directory for a generation, and its name.
+    pub(super) fn new_generation(&self) -> Result<Option<(PathBuf, String)>, StoreError> {
+        let Some(folder) = self.folder() else {
+            return Ok(None);
         };
         let generation = Uuid::new_v4().simple().to_string();
         let directory = folder.join(&generation);
         make_private(&directory.join(PAGES)).map_err(StoreError::Io)?;
-        let opened = OpenIndex::create(&directory, &generation)?;
-        replace(&folder.join("current"), generation.as_bytes()).map_err(StoreError::Io)?;
-        opened.remove_leftovers(lock);
-        Ok(opened)
+        Ok(Some((directory, generation)))
+    }
+
+    /// The directory of the generation in use.
+    pub(super) fn current_directory(&self) -> Option<PathBuf> {
+        Some(self.folder()?.join(self.current()?))
+    }
+
+    /// Indexes of other projects on this machine that were built by the same options.
+    pub(in crate::index) fn siblings(&self) -> Vec<Self> {
+        let Some(project) = &self.project else {
+            return Vec::new();
+        };
+        let projects = project.parent().into_iter().flat_map(entries);
+        let siblings = projects
+            .filter(|entry| entry.path() != *project)
+            .map(|entry| Self {
+                project: Some(entry.path()),
+                rules: self.rules.clone(),
+            });
+        siblings.filter(|sibling| sibling.current().is_some()).collect()
     }
 
     /// The name of the generation in use. `None` before the first, and if the file that names it is damaged.

@@ -2,12 +2,16 @@
 //! files.
 
 mod cache_dir;
+mod copied;
+mod export_file;
 mod generation;
 mod key;
 mod lock;
 mod table;
 
 pub(super) use cache_dir::CacheDir;
+pub use copied::TransferError;
+pub use export_file::ExportFileError;
 pub(super) use generation::{CommitMark, FORMAT_VERSION, OpenIndex, table_error};
 pub(super) use key::{CommitId, DocKey};
 pub(super) use lock::WriterLock;

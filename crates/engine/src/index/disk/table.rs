@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use docent_core::path::RepoPath;
 use rusqlite::{Connection, OptionalExtension, params};
+use serde::{Deserialize, Serialize};
 
 use super::key::{CommitId, DocKey};
 use crate::index::options::Corpus;
@@ -54,6 +55,33 @@ pub(in crate::index) struct NotedFile {
 pub(in crate::index) enum TableChange {
     Indexed(DocKey, IndexedFile),
     Removed(DocKey),
+}
+
+/// A row as an export has it.
+#[derive(Serialize, Deserialize)]
+struct ExportedRow {
+    corpus: String,
+    path: String,
+    hash: i64,
+    chunks: u32,
+    language: String,
+    note: Option<String>,
+    rules: i64,
+    labels: String,
+}
+
+impl ExportedRow {
+    fn into_indexed(self) -> IndexedFile {
+        IndexedFile {
+            stamp: Stamp::default(),
+            hash: self.hash.cast_unsigned(),
+            chunks: self.chunks,
+            language: self.language,
+            note: self.note,
+            rules: self.rules.cast_unsigned(),
+            labels: self.labels,
+        }
+    }
 }
 
 /// A crash of the machine may lose rows; their files are indexed again.
@@ -123,6 +151,77 @@ impl FileTable {
             Err(error) => Some(Err(error)),
         });
         parsed.collect()
+    }
+
+    /// The position of the first of these commits that is indexed.
+    pub(in crate::index) fn first_known_commit<'a>(
+        &self,
+        ids: impl Iterator<Item = (usize, &'a str)>,
+    ) -> rusqlite::Result<Option<usize>> {
+        let mut query = self
+            .connection
+            .prepare_cached("SELECT 1 FROM file WHERE corpus = ?1 AND path = ?2")?;
+        for (position, id) in ids {
+            if query.exists([Corpus::History.name(), id])? {
+                return Ok(Some(position));
+            }
+        }
+        Ok(None)
+    }
+
+    /// All rows without their stamps, a JSON array a line.
+    pub(super) fn export_rows(&self) -> rusqlite::Result<Vec<u8>> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT corpus, path, hash, chunks, language, note, rules, labels FROM file ORDER BY corpus, path",
+        )?;
+        let mut rows = query.query([])?;
+        let mut text = Vec::new();
+        while let Some(row) = rows.next()? {
+            let row = ExportedRow {
+                corpus: row.get(0)?,
+                path: row.get(1)?,
+                hash: row.get(2)?,
+                chunks: row.get(3)?,
+                language: row.get(4)?,
+                note: row.get(5)?,
+                rules: row.get(6)?,
+                labels: row.get(7)?,
+            };
+            text.extend(serde_json::to_vec(&row).expect("numbers and strings"));
+            text.push(b'\n');
+        }
+        Ok(text)
+    }
+
+    /// Adds exported rows to an empty table. False if they cannot be read, and then none is added.
+    pub(super) fn import_rows(&mut self, text: &[u8], commits: &[(String, u64)]) -> rusqlite::Result<bool> {
+        for corpus in Corpus::ALL {
+            let mut changes = Vec::new();
+            for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+                let Ok(row) = serde_json::from_slice::<ExportedRow>(line) else {
+                    return Ok(false);
+                };
+                if row.corpus != corpus.name() {
+                    continue;
+                }
+                let key = match corpus {
+                    Corpus::History => CommitId::parse(&row.path).map(DocKey::Commit),
+                    Corpus::Docs | Corpus::Code => RepoPath::parse(&row.path).ok().map(DocKey::File),
+                };
+                let Some(key) = key else { return Ok(false) };
+                changes.push(TableChange::Indexed(key, row.into_indexed()));
+            }
+            let commit = commits.iter().find(|(name, _)| name == corpus.name());
+            self.write(corpus, &changes, commit.map_or(0, |(_, number)| *number))?;
+        }
+        Ok(true)
+    }
+
+    /// Removes every fact about the working tree. What remains are the numbers of the store's commits.
+    pub(super) fn forget_facts(&self) -> rusqlite::Result<()> {
+        self.connection
+            .execute("DELETE FROM fact WHERE name NOT LIKE 'commit of %'", [])
+            .map(drop)
     }
 
     /// Every indexed file with its language, in the order of paths. A skipped file has an empty language.

@@ -67,7 +67,10 @@ impl fmt::Display for SkipReason {
 
 impl FileJob<'_> {
     /// Reads the file, and calls `extract` if its content has changed.
-    pub(super) fn run<E>(&self, extract: impl FnOnce(&mut IndexedFile, &str) -> Vec<E>) -> Extracted<E> {
+    pub(in crate::index) fn run<E>(
+        &self,
+        extract: impl FnOnce(&mut IndexedFile, &str) -> Vec<E>,
+    ) -> Extracted<E> {
         let extracted = catch_unwind(AssertUnwindSafe(|| self.try_run(extract)));
         extracted.unwrap_or_else(|_| self.skip(self.scanned, &SkipReason::ExtractionFailed))
     }

@@ -22,7 +22,7 @@ use docent_core::path::RepoPath;
 pub(super) use active_watcher::ActiveWatcher;
 pub(super) use docs_files::{DocsFiles, directory_of};
 pub(crate) use docs_files::{MAX_MANIFEST_BYTES, Manifests};
-pub(super) use saved::SavedScan;
+pub(super) use saved::{SAVED_SCAN_FILE, SavedScan};
 use saved::{SavedDifference, hash_rules};
 pub(super) use unwatched::UnwatchedState;
 use watcher::PendingChanges;

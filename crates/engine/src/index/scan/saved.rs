@@ -21,7 +21,7 @@ use crate::stamp::Stamp;
 use crate::walk;
 
 /// The name of the file in the directory of a generation.
-const FILE: &str = "directories";
+pub(in crate::index) const SAVED_SCAN_FILE: &str = "directories";
 
 /// Version of the file's format and of the rules of the walk.
 const VERSION: &str = "1";
@@ -144,12 +144,12 @@ impl SavedScan {
             text += &format!("i {} {path}\n", stamp_text(*stamp));
         }
         text += "end\n";
-        replace(&generation.join(FILE), text.as_bytes())
+        replace(&generation.join(SAVED_SCAN_FILE), text.as_bytes())
     }
 
     /// Reads what [`SavedScan::write`] has written. `None` if it is missing, damaged or of another version.
     pub(in crate::index) fn read(generation: &Path) -> Option<Self> {
-        let text = read_own(&generation.join(FILE)).ok()??;
+        let text = read_own(&generation.join(SAVED_SCAN_FILE)).ok()??;
         let mut lines = text.strip_suffix("end\n")?.lines();
         let mut first = lines.next()?.split(' ');
         if first.next()? != VERSION {

@@ -3,6 +3,7 @@
 //! The decisions are in `plan.rs`; here they are carried out, in this order: scan, plan, write pages, write
 //! code, answer the searches that wait, write commits.
 
+mod adopt;
 mod commits;
 mod indexed;
 mod project_state;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+pub(super) use adopt::{find_wrong_entries, keep_what_is_here};
 use commits::CommitSync;
 pub(super) use project_state::ProjectState;
 use recovery::{Fallback, Recovery};
@@ -169,6 +171,9 @@ impl<'a> Worker<'a> {
 
     fn try_sync_files(&mut self, rebuild: bool, damage: Option<&str>) -> Result<SyncOutcome, StoreError> {
         let shared = self.shared;
+        if !rebuild {
+            adopt::adopt_sibling(shared, &self.state);
+        }
         // Another process may hold the lock for longer than we wait. The next sync tries again.
         if rebuild {
             Recovery::rebuild(shared, &mut self.state).inspect_err(|_| shared.lock().rebuild = true)?;
