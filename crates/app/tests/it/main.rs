@@ -8,6 +8,7 @@
     reason = "tests prepare their own files, and a failure to do so fails the test"
 )]
 
+mod adoption;
 mod attacks;
 mod cli;
 mod compact_docs;
