@@ -182,11 +182,9 @@ fn unpack_into(
 
 /// Whether a file of a generation holds for more than one project and process.
 fn is_carried(name: &str) -> bool {
-    let is_left = name == SAVED_SCAN_FILE
-        || name.starts_with(UNFINISHED)
-        || name.ends_with(".lock")
-        || name.ends_with("-journal");
-    !is_left
+    let extension = Path::new(name).extension().unwrap_or_default();
+    let is_journal = name.strip_suffix("-journal") == Some(TABLE_FILE);
+    name != SAVED_SCAN_FILE && !name.starts_with(UNFINISHED) && extension != "lock" && !is_journal
 }
 
 /// Copies the files of a directory, but not what belongs to its project or to a process that writes.

@@ -324,7 +324,10 @@ fn is_index_file(name: &str) -> bool {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits
+        .map(|digit| char::from_digit(digit.into(), 16).expect("four bits are a digit"))
+        .collect()
 }
 
 #[cfg(test)]

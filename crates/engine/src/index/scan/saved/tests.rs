@@ -175,7 +175,7 @@ fn a_directory_that_could_not_be_read_is_looked_for_again() {
 #[test]
 fn a_damaged_file_or_another_version_is_no_saved_scan() {
     let project = SavedProject::new(&FILES);
-    let file = project.generation.path().join(FILE);
+    let file = project.generation.path().join(SAVED_SCAN_FILE);
     #[expect(clippy::disallowed_methods, reason = "a folder of the test")]
     let text = fs::read_to_string(&file).unwrap();
     for broken in [
