@@ -238,19 +238,22 @@ impl Root {
         self.file(path).is_ok()
     }
 
-    /// Sorted names of the files in a directory, and of its directories with a `/` at the end. Blocked names
-    /// are left out, and a directory that cannot be read has none. The empty path is the root.
-    pub(crate) fn names_in(&self, directory: &str) -> Vec<String> {
-        // A link may lead to a directory whose own name is blocked.
+    /// Whether the access rules allow a directory, links followed: one may lead to a directory whose own name
+    /// is blocked, or out of the project. The empty path is the root.
+    pub fn allows_directory(&self, directory: &str) -> bool {
         let named = self.path.join(directory);
         let resolved = named.canonicalize().unwrap_or_else(|_| named.clone());
-        let resolved = resolved.strip_prefix(&self.path).ok().and_then(Path::to_str);
-        let is_allowed = match resolved {
+        match resolved.strip_prefix(&self.path).ok().and_then(Path::to_str) {
             Some("") => true,
             Some(resolved) => RepoPath::parse(resolved).is_ok_and(|path| self.access.allows(&path)),
             None => false,
-        };
-        if !is_allowed {
+        }
+    }
+
+    /// Sorted names of the files in a directory, and of its directories with a `/` at the end. Blocked names
+    /// are left out, and a directory that cannot be read has none. The empty path is the root.
+    pub(crate) fn names_in(&self, directory: &str) -> Vec<String> {
+        if !self.allows_directory(directory) {
             return Vec::new();
         }
         let entries = match directory {

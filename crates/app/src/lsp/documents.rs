@@ -141,7 +141,7 @@ fn may_be_kept(root: &Root, path: &RepoPath) -> bool {
             return false;
         };
         match root.file(&directory_path) {
-            Err(FileError::Directory) => return true,
+            Err(FileError::Directory) => return root.allows_directory(directory),
             Err(FileError::Missing) => above = directory,
             Ok(_) | Err(_) => return false,
         }
@@ -190,7 +190,7 @@ mod tests {
             change(Some([1, 0, 1, 0]), "// "),
         ];
         assert_eq!(edit("fn owl() {}\nx", changes), "fn elk() {}\n// x");
-        let changes = vec![change(Some([0, 2, 0, 4]), ""), change(Some([9, 9, 9, 9]), "!")];
+        let changes = vec![change(Some([0, 3, 0, 4]), ""), change(Some([9, 9, 9, 9]), "!")];
         assert_eq!(edit("a🦉b", changes), "a🦉!");
     }
 
