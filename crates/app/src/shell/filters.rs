@@ -36,16 +36,15 @@ pub(super) fn filter_lines<T: Clone>(
                 let has_nul = lines.iter().any(|(line, _)| line.contains(&0));
                 lines.retain(|(line, _)| search.selects(line));
                 is_success = !lines.is_empty();
-                // grep takes its input for a binary file, and says only that it matches.
-                let first_wrong = match characters {
-                    CharacterSet::Utf8 => lines
-                        .iter()
-                        .position(|(line, _)| std::str::from_utf8(line).is_err()),
-                    CharacterSet::Bytes => None,
-                };
-                let printed = if has_nul { Some(0) } else { first_wrong };
-                if let Some(printed) = printed.filter(|_| !lines.is_empty()) {
-                    lines.truncate(printed);
+                // grep takes input with a NUL byte for a binary file, and says only that it matches. Of other
+                // input it leaves out the selected lines that are not text, and says so at the end.
+                let selected = lines.len();
+                if has_nul {
+                    lines.clear();
+                } else if matches!(characters, CharacterSet::Utf8) {
+                    lines.retain(|(line, _)| std::str::from_utf8(line).is_ok());
+                }
+                if lines.len() < selected {
                     errors.extend(grep_notice(b"(standard input)"));
                     errors.push(b'\n');
                 }

@@ -204,7 +204,8 @@ fn render(
     };
     answer.err.extend_from_slice(&filtered.errors);
     if let Some(count) = filtered.count {
-        let count = count as u64 + text.dropped_lines;
+        let is_uncounted = !ends_line && counts_line_ends(filters) && is_last(&selected, &all);
+        let count = count as u64 + text.dropped_lines - u64::from(is_uncounted);
         answer.out = format!("{count}\n").into_bytes();
         answer.plain_chars = answer.out.len() as u64;
         return Ok(answer);
@@ -220,6 +221,30 @@ fn render(
         _ => mask::mask_whole(&text.out, &blocked),
     };
     Ok(answer)
+}
+
+/// Whether `wc -l` counts the line ends of git itself: no filter before it has written lines of its own.
+fn counts_line_ends(filters: &[OutputFilter]) -> bool {
+    let Some((OutputFilter::Count, before)) = filters.split_last() else {
+        return false;
+    };
+    let keeps_ends = |filter: &OutputFilter| {
+        matches!(
+            filter,
+            OutputFilter::Head(_)
+                | OutputFilter::Tail(_)
+                | OutputFilter::Range { .. }
+                | OutputFilter::From(_)
+                | OutputFilter::All
+        )
+    };
+    before.iter().all(keeps_ends)
+}
+
+/// Whether the last selected line is the last line of all.
+fn is_last(selected: &[&[u8]], all: &[&[u8]]) -> bool {
+    let last = selected.last().zip(all.last());
+    last.is_some_and(|(one, other)| std::ptr::eq(*one, *other))
 }
 
 /// Ends the last line if a filter does so, even if its input did not.

@@ -501,3 +501,47 @@ fn a_log_over_the_budget_counts_its_commits() {
     );
     assert_same(&sandbox, "status --porcelain");
 }
+
+#[test]
+fn grep_behind_git_leaves_out_the_lines_that_are_not_text() {
+    let sandbox = sandbox().file("a.txt", "one e\n").repository();
+    sandbox.commit("2025-10-01", JOHN, "Begin");
+    sandbox.write("a.txt", b"one e\ncaf\xe9 fix e\nlast e\n");
+    let mut docent = sandbox.docent();
+    docent.env("GIT_CONFIG_NOSYSTEM", "1").env("LC_ALL", "C.UTF-8");
+    docent.args(["sh", "--then", "grep 'e$'", "git", "diff"]);
+    let output = docent.output().unwrap();
+    // As grep 3.8 does.
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap(),
+        " one e
++last e
+"
+    );
+    assert_eq!(
+        String::from_utf8(output.stderr).unwrap(),
+        "grep: (standard input): binary file matches\n"
+    );
+}
+
+#[test]
+fn wc_behind_git_counts_line_ends() {
+    let sandbox = sandbox().file("a.txt", "one\ntwo").repository();
+    sandbox.commit("2025-10-01", JOHN, "Begin");
+    for (filters, command, expected) in [
+        (&["wc -l"][..], "show HEAD:a.txt", "1\n"),
+        (&["tail -1", "wc -l"], "show HEAD:a.txt", "0\n"),
+        (&["head -1", "wc -l"], "show HEAD:a.txt", "1\n"),
+        (&["sort", "wc -l"], "show HEAD:a.txt", "2\n"),
+        (&["wc -l"], "log --format=format:%s", "0\n"),
+        (&["wc -l"], "log --format=%s", "1\n"),
+    ] {
+        let arguments: Vec<&str> = command.split(' ').collect();
+        let output = shell(&sandbox, filters, &arguments);
+        assert_eq!(
+            String::from_utf8(output.stdout).unwrap(),
+            expected,
+            "{command} {filters:?}"
+        );
+    }
+}

@@ -46,6 +46,11 @@ pub(crate) fn check_environment(
 ) -> Result<(), CommandRefusal> {
     const LAST_WITH_ASCII_WORDS: GrepRelease = GrepRelease { major: 3, minor: 8 };
     const FIRST_WITH_ASCII_DIGITS: GrepRelease = GrepRelease { major: 3, minor: 11 };
+    // The program ends at the first match of the order in which it lists files, and says nothing about those
+    // behind it.
+    if request.output == SearchOutput::Nothing && request.recursive {
+        return Err(CommandRefusal::Form("its messages depend on the order of files"));
+    }
     if request.program == SearchProgram::Silver {
         return check_silver(request, directory, environment);
     }
@@ -83,6 +88,9 @@ fn check_silver(
         |operand: &String| operand.contains(['*', '?', '[', '{', '~']) || directory.join(operand).exists();
     if !request.operands.iter().all(is_path) {
         return Err(CommandRefusal::Form("ag is given a path that does not exist"));
+    }
+    if !request.patterns.iter().all(|pattern| pattern.is_ascii()) {
+        return Err(CommandRefusal::Form("ag takes other letters for equal"));
     }
     if request.selection.no_ignore {
         return Ok(());
