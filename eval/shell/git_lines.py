@@ -465,7 +465,7 @@ def main():
             rng.shuffle(directories)
             for _ in range(given.lines // len(given.repositories)):
                 words, filters = make_line(rng, commits, tracked, directories)
-                plain_line = " | ".join([shlex.join(["git", *words]), *[f"LC_ALL=C {line}" for line in filters]])
+                plain_line = " | ".join([shlex.join(["git", *words]), *[line if line.startswith("grep") else f"LC_ALL=C {line}" for line in filters]])
                 status, out, err = run(plain_line, clone, shell=True)
                 then = [word for line in filters for word in ("--then", line)]
                 answered = run([docent, "sh", *then, "git", *words], clone)
