@@ -1,7 +1,7 @@
 //! The plugin: what an agent's client takes beyond the server, made from the tables of the program.
 //!
 //! One folder serves Claude Code, Codex and Copilot CLI, each by a manifest of its own; `plugin/` in the
-//! repository is exactly [`repository_files`]. `docent setup --plugin` writes the same texts for the clients
+//! repository is exactly `repository_files`. `docent setup --plugin` writes the same texts for the clients
 //! of this machine, so that nobody needs the repository for it.
 //!
 //! Left out: where a client keeps its files, and how they are written and deleted (`engine::plugin_files`).
