@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::Arg;
 use docent_core::agent_instructions::InstructionBlock;
-use docent_engine::clients::{Client, ClientError, SettingsFile, SettingsScope};
+use docent_engine::clients::{Client, ClientError, SettingsFile};
 use docent_engine::hook_files::{HookFile, HookPart, plan_read_setting, plan_read_setting_removal};
 
 use super::flags::{flag, variable};
@@ -112,28 +112,19 @@ pub(super) fn plan_removal(
     place: &SetupPlace<'_>,
     page: &mut TerminalPage,
 ) -> anyhow::Result<(Vec<Step>, bool)> {
-    let names: Vec<&String> = place
-        .given
-        .get_many::<String>("client")
-        .into_iter()
-        .flatten()
-        .collect();
-    let is_named = |client: Client| names.is_empty() || names.iter().any(|name| *name == client.name());
-    let is_project = place.given.get_flag("project");
-    let scopes = [SettingsScope::User, SettingsScope::Project];
-    let scopes = &scopes[usize::from(is_project)..];
     let (mut steps, mut failed) = (Vec::new(), false);
-    for client in Client::ALL.into_iter().filter(|client| is_named(*client)) {
+    for client in Client::ALL.into_iter().filter(|client| place.names(*client)) {
         let title = client.title();
-        let files = scopes
+        let files = place
+            .removal_scopes()
             .iter()
             .filter_map(|scope| client.hook_file(*scope, place.machine));
         for file in files.filter(HookFile::has_hooks) {
             failed |= !push_change(file.plan_removal(place.machine), title, (&mut steps, page))?;
         }
     }
-    if is_named(Client::ClaudeCode)
-        && !is_project
+    if place.names(Client::ClaudeCode)
+        && !place.given.get_flag("project")
         && let Some(path) = own_settings_file()
     {
         failed |= !push_change(plan_read_setting_removal(&path), "docent", (&mut steps, page))?;

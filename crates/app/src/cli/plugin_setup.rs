@@ -154,20 +154,11 @@ pub(super) fn plan_removal(
     place: &SetupPlace<'_>,
     page: &mut TerminalPage,
 ) -> anyhow::Result<(Vec<Step>, bool)> {
-    let names: Vec<&String> = place
-        .given
-        .get_many::<String>("client")
-        .into_iter()
-        .flatten()
-        .collect();
-    let is_named = |client: Client| names.is_empty() || names.iter().any(|name| *name == client.name());
-    let is_project = place.given.get_flag("project");
-    let scopes = [SettingsScope::User, SettingsScope::Project];
     let (mut steps, mut failed) = (Vec::new(), false);
-    for client in Client::ALL.into_iter().filter(|client| is_named(*client)) {
+    for client in Client::ALL.into_iter().filter(|client| place.names(*client)) {
         let title = client.title();
         let known = loose_files(client, &tools::all(), &PluginPart::ALL);
-        for scope in &scopes[usize::from(is_project)..] {
+        for scope in place.removal_scopes() {
             let Some(folder) = client.plugin_folder(*scope, place.machine) else {
                 continue;
             };
@@ -184,8 +175,8 @@ pub(super) fn plan_removal(
             }
         }
     }
-    if is_named(Client::ClaudeCode)
-        && !is_project
+    if place.names(Client::ClaudeCode)
+        && !place.given.get_flag("project")
         && let Some(id) = claude_marketplace_plugin(place.machine)
     {
         terminal::announce(&format!(

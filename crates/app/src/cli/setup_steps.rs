@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::ArgMatches;
 use docent_core::agent_instructions::{self, InstructionBlock};
-use docent_engine::clients::{Machine, SettingsChange, SettingsFile};
+use docent_engine::clients::{Client, Machine, SettingsChange, SettingsFile, SettingsScope};
 use docent_engine::files::read_own;
 use docent_engine::hook_files::HookChange;
 use docent_engine::plugin_files::PluginChange;
@@ -25,6 +25,25 @@ pub(super) struct SetupPlace<'a> {
     pub(super) given: &'a ArgMatches,
     /// The user's home stands in for a project.
     pub(super) is_at_home: bool,
+}
+
+impl SetupPlace<'_> {
+    /// Whether a client is named by `--client`, or none is.
+    pub(super) fn names(&self, client: Client) -> bool {
+        match self.given.get_many::<String>("client") {
+            Some(mut names) => names.any(|name| name == client.name()),
+            None => true,
+        }
+    }
+
+    /// Where `--remove` looks: in the project, and in the user's settings unless `--project` is given.
+    pub(super) fn removal_scopes(&self) -> &'static [SettingsScope] {
+        if self.given.get_flag("project") {
+            &[SettingsScope::Project]
+        } else {
+            &[SettingsScope::User, SettingsScope::Project]
+        }
+    }
 }
 
 /// A file to write.
