@@ -62,11 +62,17 @@ impl LspClient {
         id
     }
 
-    /// Waits for the response with an id.
+    /// Waits for the response with an id, which may have come before that of an earlier request.
     pub fn wait_for(&self, id: &Value) -> Value {
+        let is_response = |message: &Value| message.get("method").is_none() && message["id"] == *id;
+        let mut received = self.received.borrow_mut();
+        if let Some(at) = received.iter().position(is_response) {
+            return received.remove(at);
+        }
+        drop(received);
         loop {
             let message = self.receive();
-            if message.get("method").is_none() && message["id"] == *id {
+            if is_response(&message) {
                 return message;
             }
             self.received.borrow_mut().push(message);
