@@ -33,7 +33,8 @@ const GIT_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
 /// made now. Otherwise the index is built from the files.
 pub(super) fn adopt_sibling(shared: &Shared, state: &ProjectState) {
     let cache_dir = &shared.cache_dir;
-    if cache_dir.project.is_none() || cache_dir.current().is_some() {
+    // Every sync comes here. One that has an index open reads no file for it.
+    if shared.visible().is_some() || cache_dir.project.is_none() || cache_dir.current().is_some() {
         return;
     }
     let Some(commits) = shared.options.git.as_ref().and_then(|git| {
